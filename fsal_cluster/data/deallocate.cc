@@ -119,6 +119,7 @@ Task<Status> SpaceChanger::commit_punch(FileState& f, const FileMap::Cut& cut) {
       f.unrecorded.dirty = false;  // the times of the transaction are newer than any write's
     }
     free.committed();
+    frees.log_left(cut.reverse);
     co_return Status{};
   }
 }

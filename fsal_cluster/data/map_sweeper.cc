@@ -56,15 +56,30 @@ Status MapSweeper::sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv
     SYMNAS_ASSIGN(const kv::Committed committed,
                   context_.session.commit_blocking(std::move(mutation)));
     if (!committed.succeeded) {
-      SYMNAS_ASSIGN(const bool anothers, frees.look(changes));
+      SYMNAS_ASSIGN(const bool same, still_holds(kv::mod_revision_is(chunk.key, revision), guard));
+      SYMNAS_ASSIGN(const bool anothers, same ? frees.look(changes) : Result<bool>(false));
       if (anothers) continue;
       return fail(ErrorCode::kConflict, "map chunk changed under a sweep");
     }
     free.committed();
+    frees.log_left(changes);
     if (last) return {};
     value = std::move(left);
     revision = committed.revision;
   }
+}
+
+// After a conflict: whether these keys are as the transaction compared them. Then the reverse map
+// was in its way, and not, as usual, another sweep: only then is each entry worth a read.
+Result<bool> MapSweeper::still_holds(const kv::Compare& chunk,
+                                     const std::optional<kv::Compare>& guard) {
+  for (const kv::Compare* compare : {&chunk, guard ? &*guard : nullptr}) {
+    if (compare == nullptr) continue;
+    SYMNAS_ASSIGN(const kv::OpResult read, context_.session.range(compare->range, 1));
+    const Revision now = read.kvs.empty() ? Revision{0} : read.kvs.front().mod_revision;
+    if (now.value() != compare->number) return false;
+  }
+  return true;
 }
 
 Status MapSweeper::sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard) {
@@ -168,11 +183,14 @@ Status MapSweeper::sweep_above(Ino ino, const records::Inode& inode, const kv::C
     SYMNAS_ASSIGN(const kv::Committed committed,
                   context_.session.commit_blocking(std::move(mutation)));
     if (!committed.succeeded) {
-      SYMNAS_ASSIGN(const bool anothers, frees.look(cut.reverse));
+      SYMNAS_ASSIGN(const bool same,
+                    still_holds(kv::mod_revision_is(key, value.mod_revision), guard));
+      SYMNAS_ASSIGN(const bool anothers, same ? frees.look(cut.reverse) : Result<bool>(false));
       if (anothers) continue;
       return fail(ErrorCode::kConflict, "map chunk changed under a trim");
     }
     free.committed();
+    frees.log_left(cut.reverse);
   }
   return sweep_map_keys(
       {keys::map_chunk(context_.options.fs, ino, generation, chunk + 1),

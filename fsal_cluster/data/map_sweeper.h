@@ -36,6 +36,7 @@ class MapSweeper {
  private:
   Status sweep_map_keys(kv::KeyRange range, const std::optional<kv::Compare>& guard);
   Status sweep_chunk(const kv::KeyValue& chunk, const std::optional<kv::Compare>& guard);
+  Result<bool> still_holds(const kv::Compare& chunk, const std::optional<kv::Compare>& guard);
   Status sweep_above(Ino ino, const records::Inode& inode, const kv::Compare& guard);
   Status finish_trim(Ino ino);
   Result<bool> forget_watermark(Ino ino);

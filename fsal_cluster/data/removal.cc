@@ -20,7 +20,9 @@ std::vector<ReverseChange> erases_of(const records::Inode& record) {
 struct FileRemover::RemovalPlan {
   FilePtr file;
   std::optional<Membership::Stay> stay;
-  std::optional<FreeIntent> free;         // recorded extents that the removing transaction frees
+  std::optional<FreeIntent> free;     // recorded extents that the removing transaction frees
+  std::optional<ReverseFrees> frees;  // which of `changes` it leaves
+  std::vector<ReverseChange> changes;
   std::optional<records::Orphan> orphan;  // tells the sweep what else to free
 };
 
@@ -69,10 +71,11 @@ Task<Result<FileData::Removal>> FileRemover::plan_removal_task(Handle handle,
   }
   kv::Mutation erases;
   std::vector<BlockRun> freed;
-  const std::vector<ReverseChange> changes = erases_of(record);
-  for (const ReverseChange& change : changes)
+  plan->changes = erases_of(record);
+  plan->frees.emplace(frees);
+  for (const ReverseChange& change : plan->changes)
     freed.push_back({change.volume_block, change.old_blocks});
-  plan->free.emplace(*context_.space, frees.add(changes, freed, erases));
+  plan->free.emplace(*context_.space, frees.add(plan->changes, freed, erases));
   removal.compares = std::move(erases.compares);
   for (kv::Op& op : erases.writes) removal.writes.push_back(std::move(op));
   co_return removal;
@@ -97,6 +100,7 @@ void FileRemover::removed(FileData::Removal removal) {
   }
   for (const BlockRun& run : never_recorded) context_.space->release(run);
   if (plan->free) plan->free->committed();
+  if (plan->frees) plan->frees->log_left(plan->changes);
   if (plan->orphan) sweeper_.sweep_in_background(f.ino, *plan->orphan, 0);
   leave_exclusive(f);
   removal.plan.reset();

@@ -40,23 +40,29 @@ std::vector<BlockRun> ReverseFrees::add(const std::vector<ReverseChange>& change
 }
 
 Result<bool> ReverseFrees::look(const std::vector<ReverseChange>& changes) {
-  std::size_t found = 0;
-  std::uint64_t first = 0;
+  bool found = false;
   for (const ReverseChange& change : changes) {
     if (change.new_blocks == change.old_blocks || is_anothers(change.volume_block)) continue;
     const std::string key = context_.space->reverse_key(change.volume_block);
     SYMNAS_ASSIGN(const kv::OpResult read, context_.session.range(kv::single_key(key), 1));
     if (!read.kvs.empty() && read.kvs.front().value == value(change, change.old_blocks)) continue;
     anothers_[change.volume_block] = change.old_blocks;
-    if (found++ == 0) first = change.volume_block;
+    found = true;
   }
-  if (found == 0) return false;
+  return found;
+}
+
+void ReverseFrees::log_left(const std::vector<ReverseChange>& changes) const {
+  std::size_t left = 0;
+  std::uint64_t first = 0;
+  for (const ReverseChange& change : changes)
+    if (is_anothers(change.volume_block) && left++ == 0) first = change.volume_block;
+  if (left == 0) return;
   log::warn(
       "inode {}: the reverse map does not give it {} of its extents (the first at volume block "
       "{}): "
-      "they leave its map, their blocks are not freed; run symnas fs check",
-      ino_.value(), found, first);
-  return true;
+      "they have left its map, their blocks are not freed; run symnas fs check",
+      ino_.value(), left, first);
 }
 
 Task<Result<bool>> ReverseFrees::look_async(const std::vector<ReverseChange>& changes) {

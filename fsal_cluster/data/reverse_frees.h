@@ -27,11 +27,14 @@ class ReverseFrees {
   std::vector<BlockRun> add(const std::vector<ReverseChange>& changes,
                             const std::vector<BlockRun>& freed, kv::Mutation& mutation) const;
   // To be called when a transaction with these changes has met a conflict: reads their entries.
-  // True: some are not the file's, which is new, and logged; the transaction is to be built again.
-  // Blocks: one read each.
+  // True: some are not the file's, which is new; the transaction is to be built again. It proves
+  // nothing before that one succeeds: the map may have been changed since it was read. Blocks: one
+  // read each.
   Result<bool> look(const std::vector<ReverseChange>& changes);
   // The same for an operation that must not block.
   Task<Result<bool>> look_async(const std::vector<ReverseChange>& changes);
+  // To be called when a transaction with these changes has succeeded: logs which it has left.
+  void log_left(const std::vector<ReverseChange>& changes) const;
 
  private:
   std::string value(const ReverseChange& change, std::uint32_t blocks) const;

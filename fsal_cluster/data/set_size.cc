@@ -171,6 +171,7 @@ Task<Result<kv::Committed>> AttributeChanger::commit_size(FileState& f, SizeChan
     if (!committed->succeeded) continue;
     apply_size(f, change, *committed);
     free.committed();
+    frees.log_left(change.cut.reverse);
     if (change.orphan) sweeper_.sweep_in_background(f.ino, *change.orphan, 0);
     co_return *committed;
   }

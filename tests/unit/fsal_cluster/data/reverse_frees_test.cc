@@ -113,6 +113,53 @@ TEST_F(ReverseFreesTest, ASweepFreesOnlyItsOwn) {
   EXPECT_EQ(owner_of(8392), std::nullopt);
 }
 
+// The file grows between the read of its record and the removal: that is no damage.
+TEST_F(ReverseFreesTest, ARemovalOfAnOldRecordIsNoDamage) {
+  ASSERT_TRUE(world.write(kFile, 0, pattern(4096, 'a'), WriteStability::kFileSync));
+  const records::Inode old = world.inode(kFile);
+  const auto plan = [&] {
+    world.while_pumping([&] {
+      auto removal = world.data().plan_removal(world.handle(kFile), old);
+      ASSERT_TRUE(removal);
+      world.data().abandoned(std::move(*removal));
+    });
+  };
+  plan();
+  ASSERT_TRUE(world.write(kFile, 4096, pattern(4096, 'b'), WriteStability::kFileSync));
+  ASSERT_EQ(world.inode(kFile).extents(0).blocks(), 2u);
+  testing::internal::CaptureStdout();
+  plan();
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find("fs check"), std::string::npos);
+  ASSERT_TRUE(world.remove(kFile));
+  EXPECT_EQ(world.keys_with(kv::keys::table(FileWorld::kFs, 'u', 'R')), 0u);
+}
+
+TEST_F(ReverseFreesTest, WhatIsLeftIsLogged) {
+  const records::Inode inode = two_extents();
+  give_to_other(inode.extents(0).volume_block(), 2);
+  testing::internal::CaptureStdout();
+  ASSERT_TRUE(world.set_size(kFile, 0));
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("does not give it 1 of its extents"),
+            std::string::npos);
+}
+
+// A filesystem may have 500,000 groups: what takes no blocks reads no owner, however many conflicts
+// it meets.
+TEST_F(ReverseFreesTest, ConflictsOfWhatTakesNoBlocksReadNoOwners) {
+  int conflicts = 5;
+  std::function<void()> other = [&] {
+    world.change_inode(kFile, [](records::Inode& inode) { inode.set_uid(inode.uid() + 1); });
+    if (--conflicts > 0) world.session().interrupt(other);
+  };
+  world.session().interrupt(other);
+  int ranges = 0;  // of jobs in the background
+  world.session().before_range_on_this_thread([&] { ++ranges; });
+  ASSERT_TRUE(world.set_size(kFile, 100));
+  world.session().before_range_on_this_thread(nullptr);
+  EXPECT_EQ(world.inode(kFile).uid(), 5u);
+  EXPECT_EQ(ranges, 0);
+}
+
 // The blocks were marked as another file's after this mount had given them out.
 TEST_F(ReverseFreesTest, BlocksThatAreAnothersByNowEndTheInstance) {
   ASSERT_TRUE(world.write(kFile, 0, pattern(4096, 'a'), WriteStability::kFileSync));

@@ -199,5 +199,44 @@ TEST(Sweep, AFragmentedFileOfADeadInstanceIsTrimmedByTheNext) {
   EXPECT_EQ(orphans(world), 0u);
 }
 
+// Another sweep of the same map is faster, as the one in the background beside a writer that waits:
+// that is no damage, and its entries are not worth a read each.
+TEST(Sweep, ALostRaceIsNoDamage) {
+  FileWorld world(three_groups());
+  create_fragmented(world, 0, 1024);
+  records::Orphan orphan;
+  orphan.set_map_generation(0);
+  const auto sweep = [&] { ASSERT_TRUE(world.data().sweep_orphan(kFile, orphan).has_value()); };
+  int ranges = 0;
+  world.session().interrupt([&] {
+    sweep();
+    world.session().before_range_on_this_thread([&] { ++ranges; });
+  });
+  testing::internal::CaptureStdout();
+  sweep();
+  world.session().before_range_on_this_thread(nullptr);
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find("fs check"), std::string::npos);
+  EXPECT_LE(ranges, 4);
+}
+
+TEST(Sweep, ALostRaceOfATrimIsNoDamage) {
+  FileWorld world(three_groups());
+  create_fragmented(world, 0, 1024);
+  ASSERT_TRUE(
+      world.data().set_size(world.handle(kFile), 100, MtimeIs::kOfTheChange, nullptr).has_value());
+  int ranges = 0;
+  world.session().interrupt([&] {
+    finish_trim(world);
+    world.session().before_range_on_this_thread([&] { ++ranges; });
+  });
+  testing::internal::CaptureStdout();
+  finish_trim(world);
+  world.session().before_range_on_this_thread(nullptr);
+  EXPECT_EQ(testing::internal::GetCapturedStdout().find("fs check"), std::string::npos);
+  EXPECT_LE(ranges, 4);
+  world.settle();
+  EXPECT_EQ(world.check_records(), 1u);
+}
+
 }  // namespace
 }  // namespace symnas::fs::test
