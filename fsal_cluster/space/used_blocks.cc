@@ -25,12 +25,13 @@ Result<UsedBlocks> read_used_blocks(kv::Session& session, FsId fs,
     unreadable.reset();
   };
   SYMNAS_TRY(each_key(session, kv::prefix_range(prefix), [&](const kv::KeyValue& kv) -> Status {
-    if (kv.key.size() != table.size() + 12) return {};
+    if (kv.key.size() < table.size() + 12) return {};
     const std::uint64_t block = read_be64(kv.key, table.size() + 4);
     if (block / group_blocks != read_be32(kv.key, table.size())) return {};
     end_unreadable(block);
     records::ReverseMap record;
-    if (record.ParseFromString(kv.value)) {
+    // A key that goes on behind the block lies in the way of whoever takes what follows.
+    if (kv.key.size() == table.size() + 12 && record.ParseFromString(kv.value)) {
       out.recorded.push_back({block, record.blocks()});
     } else {
       unreadable = block;

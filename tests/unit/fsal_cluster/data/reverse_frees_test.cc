@@ -171,6 +171,18 @@ TEST_F(ReverseFreesTest, BlocksThatAreAnothersByNowEndTheInstance) {
   EXPECT_EQ(owner_of(next), kOther.value());
 }
 
+// A key of a wrong shape lies among the blocks: the next instance takes none there.
+TEST_F(ReverseFreesTest, AKeyOfAWrongShapeEndsNoSecondInstance) {
+  ASSERT_TRUE(world.write(kFile, 0, pattern(4096, 'a'), WriteStability::kFileSync));
+  put(key(world.inode(kFile).extents(0).volume_block() + 1) + "x", "y");
+  ASSERT_TRUE(world.write(kFile, 4096, pattern(4096, 'b')));
+  EXPECT_EQ(world.commit(kFile).error().code, ErrorCode::kFenced);
+  world.kill();
+  world.start();
+  EXPECT_TRUE(world.write(kFile, 4096, pattern(4096, 'b'), WriteStability::kFileSync));
+  EXPECT_FALSE(world.failed());
+}
+
 TEST_F(ReverseFreesTest, AFileWithoutItsEntrySaysThatItCannotGrow) {
   ASSERT_TRUE(world.write(kFile, 0, pattern(4096, 'a'), WriteStability::kFileSync));
   const std::uint64_t block = world.inode(kFile).extents(0).volume_block();

@@ -33,6 +33,20 @@ TEST_F(UsedBlocksTest, AnUnreadableRecordGoesToTheNextOne) {
   EXPECT_EQ(one->unreadable, (std::vector<BlockRun>{{kGroup + 1, kGroup - 1}}));
 }
 
+// It is in the range that whoever takes the blocks compares to be empty.
+TEST_F(UsedBlocksTest, AKeyThatIsTooLongIsUnreadable) {
+  record({3, 5});
+  kv::Mutation mutation;
+  records::ReverseMap entry;
+  entry.set_blocks(2);
+  mutation.writes = {kv::put(space->reverse_key(10) + "x", entry.SerializeAsString())};
+  ASSERT_TRUE(world.session().commit_blocking(std::move(mutation))->succeeded);
+  const auto all = read_used_blocks(world.session(), world.fs(), 0, kGroup);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->recorded, (std::vector<BlockRun>{{3, 5}}));
+  EXPECT_EQ(all->unreadable, (std::vector<BlockRun>{{10, kGroup - 10}}));
+}
+
 TEST_F(UsedBlocksTest, AGroupIsClaimedWithoutWhatCannotBeRead) {
   groups = 1;
   owned_by(MountId{0}, 0, 1);
