@@ -14,8 +14,8 @@ namespace symnas::fs {
 
 struct UsedBlocks {
   std::vector<BlockRun> recorded;
-  // From where a record begins that cannot be read, to the next record or the group's end: nobody
-  // knows how much of it is free.
+  // From where a record begins that cannot be read, or has a length that cannot be, to the next
+  // record or the group's end: nobody knows how much of it is free.
   std::vector<BlockRun> unreadable;
 };
 

@@ -183,6 +183,22 @@ TEST_F(ReverseFreesTest, AKeyOfAWrongShapeEndsNoSecondInstance) {
   EXPECT_FALSE(world.failed());
 }
 
+// The same with an entry of no block, or of more than its group has.
+TEST_F(ReverseFreesTest, AnEntryOfAWrongLengthEndsNoSecondInstance) {
+  for (const std::uint32_t blocks : {0u, UINT32_MAX}) {
+    ASSERT_TRUE(world.write(kFile, 0, pattern(4096, 'a'), WriteStability::kFileSync));
+    const std::uint64_t next = world.inode(kFile).extents(0).volume_block() + 1;
+    ASSERT_TRUE(world.write(kFile, 4096, pattern(4096, 'b')));
+    give_to_other(next, blocks);
+    EXPECT_EQ(world.commit(kFile).error().code, ErrorCode::kFenced);
+    world.kill();
+    world.start();
+    EXPECT_TRUE(world.write(kFile, 4096, pattern(4096, 'b'), WriteStability::kFileSync)) << blocks;
+    EXPECT_FALSE(world.failed()) << blocks;
+    ASSERT_TRUE(world.set_size(kFile, 0));
+  }
+}
+
 TEST_F(ReverseFreesTest, AFileWithoutItsEntrySaysThatItCannotGrow) {
   ASSERT_TRUE(world.write(kFile, 0, pattern(4096, 'a'), WriteStability::kFileSync));
   const std::uint64_t block = world.inode(kFile).extents(0).volume_block();
