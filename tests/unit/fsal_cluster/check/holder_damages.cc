@@ -78,6 +78,7 @@ std::vector<Damage> holder_damages() {
       {"ConflictingLocks",
        [](Keys& k) {
          records::LockRecord lock = k.record<records::LockRecord>(k.lock());
+         if (lock.ranges().empty()) throw NothingToWorkOn();
          const std::string key = k.lock() + "2";
          lock.set_owner(lock.owner() + "2");
          lock.mutable_ranges(0)->set_start(50);
