@@ -29,8 +29,8 @@ Result<UsedBlocks> read_used_blocks(kv::Session& session, FsId fs,
     const std::uint64_t block = read_be64(kv.key, table.size() + 4);
     if (block / group_blocks != read_be32(kv.key, table.size())) return {};
     end_unreadable(block);
-    // A key that goes on behind the block, or an entry of no block, lies in the way of whoever takes
-    // what follows.
+    // A key that goes on behind the block, or an entry of no block, lies in the way of whoever
+    // takes what follows.
     records::ReverseMap record;
     const std::uint64_t room = group_blocks - block % group_blocks;
     if (kv.key.size() == table.size() + 12 && record.ParseFromString(kv.value) &&

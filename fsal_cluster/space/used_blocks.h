@@ -19,8 +19,8 @@ struct UsedBlocks {
   std::vector<BlockRun> unreadable;
 };
 
-// Reads the reverse map of one group, or of all. A key that is too short, or of another group, has no
-// block. Errors: as Session::range.
+// Reads the reverse map of one group, or of all. A key that is too short, or of another group, has
+// no block. Errors: as Session::range.
 Result<UsedBlocks> read_used_blocks(kv::Session& session, FsId fs,
                                     std::optional<std::uint32_t> group, std::uint64_t group_blocks);
 

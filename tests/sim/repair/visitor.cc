@@ -40,8 +40,8 @@ void Visitor::one(fs::Mount& mount) {
     case 0:
     case 1: {
       const auto made = mount.create(kSuper, dir, name, fs::CreateMode::kUnchecked, 0, {});
-      // What was there before, under whatever name by now, may have a damaged map: its blocks may be
-      // another file's.
+      // What was there before, under whatever name by now, may have a damaged map: its blocks may
+      // be another file's.
       if (made && made->attributes.handle.ino.value() > fs::test::kHere.value())
         write(mount, made->attributes.handle, 0);
       break;
