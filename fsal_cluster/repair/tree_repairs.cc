@@ -159,14 +159,14 @@ Result<Step> parent_differs(Draft draft) {
         "record from an etcd snapshot");
   const Ino ino = draft.finding().ino;
   const Ino parent{draft.damage().other};
+  const auto hash = draft.damage().value;
   SYMNAS_ASSIGN(auto inode, draft.rely_inode(ino));
   if (!inode) return std::move(draft).later("look again: it is gone");
   SYMNAS_ASSIGN(const LeadsTo place, leads_to(draft, parent, ino));
-  if (place == LeadsTo::kItself)
-    return take_out_of_cycle(std::move(draft), ino, parent, draft.damage().value);
+  if (place == LeadsTo::kItself) return take_out_of_cycle(std::move(draft), ino, parent, hash);
   if (place == LeadsTo::kNowhere)
     return std::move(draft).later("its name does not lead to the root: other repairs come first");
-  SYMNAS_TRY(draft.rely(keys::dirent_bucket(draft.fs(), parent, draft.damage().value)));
+  SYMNAS_TRY(draft.rely(keys::dirent_bucket(draft.fs(), parent, hash)));
   SYMNAS_TRY(draft.put(keys::directory_move(draft.fs()), ""));
   inode->set_parent(parent.value());
   SYMNAS_TRY(draft.put_inode(ino, *inode));
