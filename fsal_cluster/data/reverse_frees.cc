@@ -60,8 +60,7 @@ void ReverseFrees::log_left(const std::vector<ReverseChange>& changes) const {
   if (left == 0) return;
   log::warn(
       "inode {}: the reverse map does not give it {} of its extents (the first at volume block "
-      "{}): "
-      "they have left its map, their blocks are not freed; run symnas fs check",
+      "{}): they have left its map, their blocks are not freed; run symnas fs check",
       ino_.value(), left, first);
 }
 

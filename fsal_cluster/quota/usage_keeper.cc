@@ -178,8 +178,12 @@ Status UsageKeeper::keep_graces() {
     kv::Mutation mutation;
     mutation.growth = kv::Growth::kMustGo;
     // A grace lives as long as its limit: whoever removes that one erases it.
-    mutation.compares = {kv::key_exists(kv::keys::quota_limit(
-        options_.fs, static_cast<std::uint8_t>(limit.whose.kind), limit.whose.id))};
+    const auto limit_key = [this](const Subject& of) {
+      return kv::keys::quota_limit(options_.fs, static_cast<std::uint8_t>(of.kind), of.id);
+    };
+    mutation.compares = {kv::key_exists(limit_key(limit.whose))};
+    // An own limit that is set meanwhile begins with a whole grace.
+    if (limit.whose != subject) mutation.compares.push_back(kv::key_absent(limit_key(subject)));
     const bool none = now.bytes_since_ns() == 0 && now.inodes_since_ns() == 0;
     mutation.writes = {none ? kv::erase(key) : kv::put(key, now.SerializeAsString())};
     SYMNAS_TRY(session_.commit_blocking(std::move(mutation)));

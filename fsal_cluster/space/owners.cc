@@ -119,8 +119,7 @@ Result<UsedBlocks> Space::read_used(std::optional<std::uint32_t> group) {
   }
   log::warn(
       "the reverse-map record of volume block {} cannot be read ({} such records): no space is "
-      "taken "
-      "from there to the next record; run symnas fs check",
+      "taken from there to the next record; run symnas fs check",
       used.unreadable.front().start, used.unreadable.size());
   return used;
 }
