@@ -13,6 +13,7 @@
 #include "common/env/clock.h"
 #include "common/kv/quota.h"
 #include "cvm/volume.h"
+#include "fsal_cluster/schema/filesystem.h"
 #include "tests/unit/vnfsd/plans/view_builder.h"
 #include "vnfsd/daemon/fencing/fence_orders.h"
 #include "vnfsd/daemon/follow/cluster_reader.h"
@@ -99,6 +100,16 @@ class HeadWorld : public ::testing::Test {
     for (const StoredEvent& event : page->events)
       if (event.record.kind() == kind) text = event.record.text();
     return text;
+  }
+  // A new filesystem u04 on a volume v1.
+  Result<fs::records::FilesystemRecord> formatted() {
+    for (const char* name : {"LUN0", "LUN1"}) builder.lun(name);
+    builder.apply(
+        [](const ClusterView& v) { return plan_volume_create(v, ViewBuilder::volume()); });
+    fs::FormatOptions options;
+    options.name = "u04";
+    options.volume = "v1";
+    return fs::format_filesystem(builder.store, clock, options);
   }
   // Writes what was told.
   void write_told() {

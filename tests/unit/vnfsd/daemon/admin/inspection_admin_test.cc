@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fsal_cluster/schema/filesystem.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 
 namespace symnas::vnfsd::daemon {
@@ -11,13 +10,7 @@ namespace {
 class InspectionAdminTest : public HeadWorld {
  protected:
   void SetUp() override {
-    for (const char* name : {"LUN0", "LUN1"}) builder.lun(name);
-    builder.apply(
-        [](const ClusterView& v) { return plan_volume_create(v, ViewBuilder::volume()); });
-    fs::FormatOptions options;
-    options.name = "u04";
-    options.volume = "v1";
-    const auto made = fs::format_filesystem(builder.store, clock, options);
+    const auto made = formatted();
     ASSERT_TRUE(made) << made.error().message;
   }
   LunSet luns{head.config.cluster_uuid};

@@ -4,7 +4,6 @@
 
 #include "common/kv/keys.h"
 #include "fsal_cluster/schema/dirent.h"
-#include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/name_hash.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 
@@ -17,13 +16,7 @@ using nlohmann::json;
 class QuotasAdminTest : public HeadWorld {
  protected:
   void SetUp() override {
-    for (const char* name : {"LUN0", "LUN1"}) builder.lun(name);
-    builder.apply(
-        [](const ClusterView& v) { return plan_volume_create(v, ViewBuilder::volume()); });
-    fs::FormatOptions options;
-    options.name = "u04";
-    options.volume = "v1";
-    const auto made = fs::format_filesystem(builder.store, clock, options);
+    const auto made = formatted();
     ASSERT_TRUE(made) << made.error().message;
     record = *made;
     add(fs::kRootIno, "projects", kProjects, fs::FileType::kDirectory);

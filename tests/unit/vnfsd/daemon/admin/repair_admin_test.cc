@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "common/kv/keys.h"
-#include "fsal_cluster/schema/filesystem.h"
 #include "fsal_cluster/schema/records.pb.h"
 #include "tests/unit/vnfsd/daemon/head_world.h"
 #include "vnfsd/records/care_events.h"
@@ -14,13 +13,7 @@ namespace {
 class RepairAdminTest : public HeadWorld {
  protected:
   void SetUp() override {
-    for (const char* name : {"LUN0", "LUN1"}) builder.lun(name);
-    builder.apply(
-        [](const ClusterView& v) { return plan_volume_create(v, ViewBuilder::volume()); });
-    fs::FormatOptions options;
-    options.name = "u04";
-    options.volume = "v1";
-    const auto made = fs::format_filesystem(builder.store, clock, options);
+    const auto made = formatted();
     ASSERT_TRUE(made) << made.error().message;
     id = FsId{made->fsid()};
   }
