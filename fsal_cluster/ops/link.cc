@@ -24,13 +24,16 @@ Status check_target(const Node& target, const std::string& name) {
 
 }  // namespace
 
-Result<kv::Mutation> plan_link(FsId fs, const Credentials& who, const Node& target,
-                               const Place& place, std::int64_t now_ns) {
+Status check_link(const Credentials& who, const Node& target, const Place& place) {
   SYMNAS_TRY(check_access(who, place.record(), kMayExecute));
   SYMNAS_TRY(check_target(target, place.name));
   if (place.entry() != nullptr)
     return fail(ErrorCode::kAlreadyExists, place.name + ": exists already");
-  SYMNAS_TRY(check_add(who, place.record(), target.type()));
+  return check_add(who, place.record(), target.type());
+}
+
+Result<kv::Mutation> plan_link(FsId fs, const Node& target, const Place& place,
+                               std::int64_t now_ns) {
   records::Inode inode = target.record;
   inode.set_nlink(inode.nlink() + 1);
   inode.set_ctime_ns(now_ns);
@@ -51,10 +54,11 @@ Result<DirectoryChange> link(Context& context, const Credentials& who, const Han
       [&](int attempt, const DirectoryTurn& turn) -> Result<DirectoryChange> {
         SYMNAS_ASSIGN(Node node, require_node(context, target));
         SYMNAS_ASSIGN(const Place place, read_place(context, directory, name));
+        SYMNAS_TRY(check_link(who, node, place));
         const std::int64_t now_ns = context.session.next_time_ns();
         SYMNAS_ASSIGN(const TreesOfChange trees, trees_of_link(context, node, place));
         if (trees.number) node.record.set_tree(*trees.number);
-        SYMNAS_ASSIGN(kv::Mutation mutation, plan_link(context.fs, who, node, place, now_ns));
+        SYMNAS_ASSIGN(kv::Mutation mutation, plan_link(context.fs, node, place, now_ns));
         trees.part.add_to(mutation);
         SYMNAS_ASSIGN(const kv::Committed done, commit_call(context, std::move(mutation)));
         return change_of(context, place.directory, now_ns, done, pre_of(attempt, turn));

@@ -72,9 +72,9 @@ TEST_F(LinkTest, AFileHasAtMostKLinkMaxNames) {
   Place place;
   place.name = "g";
   place.directory.node.record.set_mode(0777);
-  const auto plan = plan_link(world.fs(), kRoot, full, place, 1);
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().code, ErrorCode::kTooManyLinks);
+  const Status checked = check_link(kRoot, full, place);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, ErrorCode::kTooManyLinks);
 }
 
 TEST_F(LinkTest, AFileWithoutANameGetsNone) {

@@ -157,6 +157,7 @@ TEST(TreeMarkerTest, LinksWithinATreeThatIsMarked) {
     EXPECT_EQ(world.unmarked(world.all()), "");
     EXPECT_EQ(code_of(world.make_link(foreign, world.x, "in")), ErrorCode::kCrossDevice);
     EXPECT_EQ(code_of(world.make_link(world.in_x, world.outside, "out")), ErrorCode::kCrossDevice);
+    EXPECT_EQ(code_of(world.make_link(world.x, world.outside, "out")), ErrorCode::kIsDirectory);
   }
 }
 
