@@ -109,8 +109,9 @@ Result<Step> map_of_nothing(Draft draft) {
   const Ino ino = draft.finding().ino;
   SYMNAS_ASSIGN(const auto inode, draft.rely(keys::inode(draft.fs(), ino)));
   const std::string key = keys::orphan(draft.fs(), ino);
-  SYMNAS_ASSIGN(const auto there, draft.rely(key));
-  if (inode || there) return std::move(draft).later("its inode or orphan record comes first");
+  SYMNAS_ASSIGN(const auto there, draft.rely_record<records::Orphan>(key, "its orphan record"));
+  if (inode || (there && (there->open() || there->truncated())))
+    return std::move(draft).later("its inode or orphan record comes first");
   if (draft.facts().named.contains(ino.value()))
     return std::move(draft).later(
         "a name leads to it: restore its inode from an etcd snapshot now, if that shall be; else "
@@ -119,7 +120,7 @@ Result<Step> map_of_nothing(Draft draft) {
   const MapGeneration dead{static_cast<std::uint32_t>(draft.damage().value)};
   SYMNAS_ASSIGN(const bool there_still, rely_chunk(draft, ino, dead));
   if (!there_still) return std::move(draft).later("look again: the map is gone");
-  records::Orphan orphan;
+  records::Orphan orphan = there.value_or(records::Orphan());
   orphan.set_map_generation(dead.value());
   SYMNAS_TRY(draft.put(key, orphan.SerializeAsString()));
   return std::move(draft).repair(

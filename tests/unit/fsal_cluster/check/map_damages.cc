@@ -101,6 +101,15 @@ std::vector<Damage> map_damages() {
        "lost_space inode 20: map generation 0 is dead, and no orphan record frees it"},
       {"MapOfAMissingFile", [](Keys& k) { k.erase(keys::inode(k.fs, kLarge)); },
        "lost_space inode 20: map chunk 0 of map generation 0, but the inode does not exist"},
+      {"MapThatItsOrphanRecordKeeps",
+       [](Keys& k) {
+         k.erase(keys::inode(k.fs, kLarge));
+         k.erase(k.bucket(kDirB, "large"));
+         records::Orphan orphan;
+         orphan.set_map_generation(UINT32_MAX);  // none is dead
+         k.put(keys::orphan(k.fs, kLarge), orphan);
+       },
+       "lost_space inode 20: map chunk 0 of map generation 0, but the inode does not exist"},
       {"MapChunkOfAnInlineFile",
        [](Keys& k) { k.edit_inode(kLarge, [](records::Inode& i) { i.set_chunked(false); }); },
        "map inode 20: its record says that there are no map chunks, there are"},

@@ -28,7 +28,7 @@ const std::set<std::string> kRefusedWhileMounted = {
     "MapChunkOfAnInlineFile", "EmptyMapChunk",      "TokenOfAMissingFile",
     "GroupOfAnUnknownMount",  "GroupWithoutOwner",  "GroupBeyondTheVolume",
     "LockOfAMissingFile",     "LockOfAMissingVnfs", "LockOfNoByte",
-    "NameOfAMissingInode",    "MapOfAMissingFile"};
+    "NameOfAMissingInode",    "MapOfAMissingFile",  "MapThatItsOrphanRecordKeeps"};
 // Another mount that is no mount: that the first one has ended is a finding then.
 const std::set<std::string> kLeavesAnEndedMount = {"MountId"};
 
