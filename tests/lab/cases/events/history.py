@@ -34,6 +34,8 @@ def crash_of_an_instance_is_told(bench):
     try:
         before = bench.kill_instance()
         bench.service.wait_serving(other_than=before["pid"])
+        # It is recorded when clients are served already; vnfsd shall not die before that.
+        eventually(NOTICED_S, "the first restart is told", lambda: told_in(path, 2))
         bench.kill_process("vnfsd.c1n1")
         bench.lab.start_vnfsd("c1n1")
         bench.service.wait_serving()

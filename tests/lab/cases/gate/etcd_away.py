@@ -150,6 +150,7 @@ def closed_gate_holds_replies_of_other_threads(bench):
             finally:
                 bench.signal_process("etcd.c1n1", signal.SIGCONT)
                 bench.lab.start_vnfsd("c1n1")
+                bench.service.wait_serving()
             for process, word in ((tested, "done"), (unknown, "refused")):
                 wait_for_line(process, word)
             eventually(HEARD_S, "the second answer is heard", lambda: heard[1:] == [(1, 7, 3)])
