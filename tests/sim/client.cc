@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/kv/keys.h"
 #include "fsal_cluster/ops/rename.h"
 
 namespace symnas::sim {
@@ -18,8 +19,6 @@ const fs::Credentials kRoot{};
 constexpr std::uint64_t kNames = 5;
 constexpr Handle kUnknown{};
 
-// Answers by which the operation is refused: it has not happened.
-bool refuses(ErrorCode code) { return code == ErrorCode::kNoSpace; }
 // Answers after which the operation may have happened.
 bool leaves_open(ErrorCode code) { return code == ErrorCode::kIo; }
 
@@ -237,7 +236,7 @@ void Client::change_tree(const char* what, NamespaceModel after, const OpError& 
     return;
   }
   trace("client %d: %s: %s", index_, what, text(told->answer).c_str());
-  if (told->answer && refuses(*told->answer)) return;
+  if (refuses(told->answer)) return;
   if (heads_.size() > 1 && expected == ErrorCode::kStale &&
       (told->answer == ErrorCode::kNotDirectory || told->answer == ErrorCode::kNotFound ||
        told->answer == ErrorCode::kAlreadyExists || (!told->answer && !told->handle))) {
@@ -247,6 +246,15 @@ void Client::change_tree(const char* what, NamespaceModel after, const OpError& 
     must(std::string(what) + " answered " + text(told->answer) + ", expected " + text(expected));
   }
   if (!expected) adopt(std::move(after), told->handle);
+}
+
+bool Client::refuses(const std::optional<ErrorCode>& answer) const {
+  if (answer != ErrorCode::kConflict) return answer == ErrorCode::kNoSpace;
+  MountWorld& world = heads_.first();
+  const std::string root = kv::keys::inode(world.fs(), fs::kRootIno);
+  const std::vector<kv::KeyValue> dump = world.server().dump();
+  return std::none_of(dump.begin(), dump.end(),
+                      [&](const kv::KeyValue& kv) { return kv.key == root; });
 }
 
 void Client::adopt(NamespaceModel after, const std::optional<Handle>& handle) {

@@ -128,6 +128,9 @@ class Client {
                    const std::shared_ptr<const fs::Acl>& other);
   void change_attribute(fs::NamespaceModel after, Id node, const std::string& name);
   static std::map<std::string, std::string> attributes_of(fs::Mount& mount, const fs::Handle& node);
+  // Whether the operation has not happened: no space, or a directory is not moved because the root
+  // is missing (kConflict until a repair has made it anew).
+  bool refuses(const std::optional<ErrorCode>& answer) const;
   void adopt(fs::NamespaceModel after, const std::optional<fs::Handle>& handle);
   bool look_at_tree();
   std::string compare(const fs::NamespaceModel& model, std::map<Id, fs::Handle>& found,

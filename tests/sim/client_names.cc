@@ -160,7 +160,7 @@ void Client::one_shared_name() {
   if (reply == Reply::kLost) {
     lost_name_ = number;
     if (operation.kind != Kind::kLookup) ++shared_.names.lost_changes;
-  } else if (reply == Reply::kMoved || error == ErrorCode::kNoSpace) {
+  } else if (reply == Reply::kMoved || refuses(error)) {
     must(tree.not_done(number));
   } else if (error == ErrorCode::kIo) {
     tree.unanswered(number);

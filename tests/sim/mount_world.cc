@@ -31,12 +31,18 @@ constexpr std::int64_t kLifeWindowWorldNs = fs::kLifeWindowNs * 10 / 9 + kThread
 
 constexpr std::int64_t kStandbyTimeoutNs = 15'000 * kNsPerMs;
 
+kv::FaultWeights weights_for(const MountWorldOptions& options) {
+  kv::FaultWeights weights = SimFaults::draw_weights();
+  if (options.unstamped_changes) weights.watch_drop_revision = 0;
+  return weights;
+}
+
 }  // namespace
 
 MountWorld::MountWorld(const MountWorldOptions& options)
     : options_(options),
       latency_ns_max_(below(2) == 0 ? 100'000 : 1'500'000),
-      weights_(SimFaults::draw_weights()),
+      weights_(weights_for(options)),
       lun_faults_(LunFaults::draw()),
       vnfs_(1),
       server_(std::make_shared<kv::MemServer>()),
@@ -48,7 +54,7 @@ MountWorld::MountWorld(const MountWorldOptions& options)
 MountWorld::MountWorld(const MountWorld& first, unsigned vnfs)
     : options_(first.options_),
       latency_ns_max_(first.latency_ns_max_),
-      weights_(SimFaults::draw_weights()),
+      weights_(weights_for(options_)),
       lun_faults_(LunFaults::draw()),
       vnfs_(vnfs),
       server_(first.server_),

@@ -32,6 +32,9 @@ struct MountWorldOptions {
   std::uint64_t group_blocks = 256;
   std::shared_ptr<test::SimDisk> disk;  // at least volume_bytes large
   bool quotas = false;                  // usage is counted from the start
+  // Watched keys change without the stamp: then no mount can notice that the watch has lost what
+  // came just before (docs/architecture/kv_session.md), and none loses anything.
+  bool unstamped_changes = false;
 };
 
 class MountWorld {

@@ -227,6 +227,7 @@ void run_repair(std::uint64_t /*seed*/) {
   options.volume_bytes = cvm::volume_size_bytes(volume_record());
   options.group_blocks = fs::test::CheckWorld::kGroupBlocks;
   options.disk = prepared_disk();
+  options.unstamped_changes = true;
   (new RepairRun(options, 1 + below(2)))->run();
 }
 

@@ -144,9 +144,10 @@ void StepJudge::judge_findings(const fs::repair::Step& step, const Keys& before,
   // That a key has gone which was changed without the stamp makes the stamp no less right.
   // Nor is a counter of mounts wrong that was set for a file that has gone since: ids only grow.
   // Nor is the filesystem's time too late when a mount has advanced it meanwhile.
-  const bool time_only = step.finding.damage.fault == Fault::kCtimeAhead && step.changes.empty();
+  const bool ahead = step.finding.damage.fault == Fault::kCtimeAhead;
   const bool may_have_gone = step.finding.damage.fault == Fault::kStamp ||
-                             step.finding.damage.fault == Fault::kMountCounter || time_only;
+                             step.finding.damage.fault == Fault::kMountCounter ||
+                             (ahead && (step.changes.empty() || count(old, step.finding) == 0));
   // An empty /lost+found that nothing needs any more does no harm.
   const bool needs_none = may_have_gone || step.text.starts_with("makes the directory /lost+found");
   // While the root is missing, a name that leads to it is one that leads nowhere.
@@ -192,8 +193,9 @@ void StepJudge::judge_holders(const fs::repair::Step& step, const Keys& before) 
   const std::string chunks = keys::table(fs, 'w', 'M');
   for (const fs::repair::Change& change : step.changes) {
     if (change.key.starts_with(chunks)) {
-      const bool alone = !alive.empty() && before.contains(keys::solo(fs));
-      if (alone || held.contains(read_be64(change.key, chunks.size())))
+      const bool alone = before.contains(keys::solo(fs));
+      const bool remembered = alone || held.contains(read_be64(change.key, chunks.size()));
+      if (!alive.empty() && remembered)
         fail("a map is changed that a mount remembers: " + step.object + ": " + step.text);
     }
     // No mount owns blocks that are not there.

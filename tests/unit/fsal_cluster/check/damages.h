@@ -79,6 +79,7 @@ class Keys {
     return kv::keys::dirent_bucket(fs, dir, hasher->hash(name));
   }
   void add_name(Ino dir, const std::string& name, Ino target, FileType type) {
+    if (all_.contains(bucket(dir, name))) throw NothingToWorkOn();  // else two damages
     records::DirentBucket bucket_record;
     records::Dirent& entry = *bucket_record.add_entries();
     entry.set_name(name);
