@@ -1,5 +1,6 @@
 """The lab's cases as a set: what each must say of itself, and how `run` chooses among them."""
 
+import argparse
 import ast
 import glob
 import os
@@ -57,6 +58,12 @@ class Choosing(unittest.TestCase):
             self.assertEqual(kinds, sorted(kinds, key=labs.ORDER.index))
             self.assertLess(ordered.index(HELD), ordered.index(DOWN))
         self.assertEqual(choosing.in_order(ALL), [HELD, LONG, DOWN, WAITS, MOVED, KEPT])
+
+    def test_lanes(self):
+        self.assertEqual(choosing.lane_of("2/3"), (2, 3))
+        for wrong in ("", "1", "0/2", "3/2", "1/2/3", "-1/2", "a/b"):
+            with self.assertRaises(argparse.ArgumentTypeError, msg=wrong):
+                choosing.lane_of(wrong)
 
     def test_a_seed_shuffles_reproducibly(self):
         many = [case("locks/held", f"c{i}") for i in range(20)]

@@ -1,5 +1,6 @@
 """Which cases `run` takes, and in what order. Pure: what is imported is loaded by load_cases."""
 
+import argparse
 import importlib
 import os
 import random
@@ -50,3 +51,11 @@ def in_order(cases, seed=None):
     if seed is not None:
         random.Random(seed).shuffle(cases)
     return sorted(cases, key=lambda case: (labs.ORDER.index(case.kind), case.ends_lab))
+
+
+def lane_of(text):
+    """"2/3" -> (2, 3)."""
+    lane, _, lanes = text.partition("/")
+    if not (lane.isdigit() and lanes.isdigit() and 1 <= int(lane) <= int(lanes)):
+        raise argparse.ArgumentTypeError(f"'{text}' is no I/N with 1 <= I <= N")
+    return int(lane), int(lanes)
