@@ -74,10 +74,10 @@ std::vector<Damage> map_damages() {
        [](Keys& k) {
          k.edit_inode(kSmall, [](records::Inode& inode) {
            *inode.add_extents() = inode.extents(0);
-           inode.mutable_extents(1)->set_volume_block(kFreeBlock);
+           inode.mutable_extents(1)->set_volume_block(kFreeBlock - 8);  // not of another damage
          });
        },
-       "map inode 19: extent of 3 blocks at file block 0, volume block 15367: overlaps the extent "
+       "map inode 19: extent of 3 blocks at file block 0, volume block 15359: overlaps the extent "
        "before it in the file"},
       {"BitmapOfExtent",
        [](Keys& k) {
