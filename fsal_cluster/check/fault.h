@@ -96,6 +96,7 @@ enum class Fault : std::uint8_t {
   kLockEmpty,
   kLockKey,
   kLockConflict,
+  kUnreadableLock,
   // --- extended attributes
   kXattrCount,  // value: count << 32 | bytes
   kXattrOfNothing,

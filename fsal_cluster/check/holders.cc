@@ -214,7 +214,8 @@ void Holders::take_lock(Ino ino, std::string_view owner, std::string_view value)
   lock_ino_ = ino;
   records::LockRecord lock;
   if (!parse(lock, value)) {
-    findings_.add(Kind::kRecord, ino, "a lock record of it cannot be parsed");
+    findings_.add(Kind::kRecord, ino, "a lock record of it cannot be parsed",
+                  {.fault = Fault::kUnreadableLock, .name = std::string(owner)});
     return;
   }
   check_lock(ino, owner, lock);

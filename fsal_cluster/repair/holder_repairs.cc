@@ -206,6 +206,11 @@ Result<Step> repair_holder(Draft draft) {
       return std::move(draft).refuse(
           "which client is right cannot be proved: release the lock of one of them (symnas lock "
           "clear)");
+    case Fault::kUnreadableLock:
+      return std::move(draft).refuse(
+          "what its owner has locked is not known: he counts as holding all of the file that "
+          "nobody "
+          "else holds, until he locks or unlocks it or the lock is released (symnas lock clear)");
     default: return std::move(draft).refuse("no repair is known");
   }
 }

@@ -97,7 +97,8 @@ Result<Step> step_for(Draft draft) {
     case Fault::kLockOfNoVnfs:
     case Fault::kLockEmpty:
     case Fault::kLockKey:
-    case Fault::kLockConflict: return repair_holder(std::move(draft));
+    case Fault::kLockConflict:
+    case Fault::kUnreadableLock: return repair_holder(std::move(draft));
   }
   return std::move(draft).refuse("no repair is known");
 }

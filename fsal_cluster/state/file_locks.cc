@@ -75,9 +75,16 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
   std::unique_ptr<FileLocks> locks(
       new FileLocks(session, clock, fs, std::move(vnfs), membership, gate, lease_s, foreign_waits));
   SYMNAS_ASSIGN(const kv::OpResult found, session.range(kv::prefix_range(kv::keys::locks(fs)), 0));
-  for (const kv::KeyValue& kv : found.kvs) {
-    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
+  SYMNAS_ASSIGN(const std::vector<ParsedLock> parsed, parse_locks(fs, found.kvs));
+  for (std::size_t i = 0; i < parsed.size(); ++i) {
+    const kv::KeyValue& kv = found.kvs[i];
+    const records::LockRecord& record = parsed[i].record;
     const Key key{Ino{record.ino()}, owner_of(record)};
+    if (!parsed[i].readable)
+      log::warn(
+          "inode {}: lock record {} of {} cannot be parsed: its owner counts as holding all "
+          "of the file that nobody else holds; symnas lock clear ends that",
+          record.ino(), to_hex(kv.key), record.vnfs());
     const bool is_own = record.vnfs() == locks->vnfs_;
     if (is_own) locks->recorder_.found(key, kv.mod_revision);
     const MutexLock lock(locks->mutex_);

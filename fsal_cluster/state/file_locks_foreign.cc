@@ -16,10 +16,11 @@ Result<kv::Compare> FileLocks::look(Ino ino) {
   SYMNAS_ASSIGN(const kv::OpResult found, session_.range(range, 0));
   std::vector<ForeignLock> foreign;
   std::int64_t newest = 0;
-  for (const kv::KeyValue& kv : found.kvs) {
-    newest = std::max(newest, kv.mod_revision.value());
-    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
-    if (record.vnfs() != vnfs_) foreign.push_back(foreign_lock(kv, record));
+  SYMNAS_ASSIGN(const std::vector<ParsedLock> parsed, parse_locks(fs_, found.kvs));
+  for (std::size_t i = 0; i < parsed.size(); ++i) {
+    newest = std::max(newest, found.kvs[i].mod_revision.value());
+    if (parsed[i].record.vnfs() != vnfs_)
+      foreign.push_back(foreign_lock(found.kvs[i], parsed[i].record));
   }
   {
     const MutexLock lock(mutex_);
@@ -150,11 +151,12 @@ Status FileLocks::turning_sole() {
   const LockTurn turn(turns_, LockTurns::all());
   SYMNAS_ASSIGN(const kv::OpResult found,
                 session_.range(kv::prefix_range(kv::keys::locks(fs_)), 0));
+  SYMNAS_ASSIGN(const std::vector<ParsedLock> parsed, parse_locks(fs_, found.kvs));
   const MutexLock lock(mutex_);
   foreign_.clear();
-  for (const kv::KeyValue& kv : found.kvs) {
-    SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
-    if (record.vnfs() != vnfs_) foreign_.add(Ino{record.ino()}, foreign_lock(kv, record));
+  for (std::size_t i = 0; i < parsed.size(); ++i) {
+    const records::LockRecord& record = parsed[i].record;
+    if (record.vnfs() != vnfs_) foreign_.add(Ino{record.ino()}, foreign_lock(found.kvs[i], record));
   }
   alone_since_ns_ = clock_.mono_ns();
   return {};

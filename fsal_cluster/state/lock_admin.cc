@@ -146,8 +146,10 @@ Status for_each_lock(kv::Store& store, FsId fs, const std::function<bool(LockEnt
     if (page.kvs.empty()) return {};
     // Read after the records: a mount that is missing here is younger than all of them.
     SYMNAS_ASSIGN(const auto mounts, mounts_of_vnfses(store, fs));
-    for (const kv::KeyValue& kv : page.kvs) {
-      SYMNAS_ASSIGN(const records::LockRecord record, parse_lock(kv));
+    SYMNAS_ASSIGN(const std::vector<ParsedLock> parsed, parse_locks(fs, page.kvs));
+    for (std::size_t i = 0; i < parsed.size(); ++i) {
+      const kv::KeyValue& kv = page.kvs[i];
+      const records::LockRecord& record = parsed[i].record;
       LockEntry entry;
       entry.key = kv.key;
       entry.revision = kv.mod_revision;

@@ -11,6 +11,19 @@ void append_counted(std::string& out, const std::string& bytes) {
   out += bytes;
 }
 
+// All that is compatible with what these records hold on the inode.
+std::vector<LockRange> left_by(const std::vector<ParsedLock>& locks, Ino ino) {
+  std::vector<LockRange> out{kWholeFile};
+  for (const ParsedLock& other : locks) {
+    if (!other.readable || other.record.ino() != ino.value()) continue;
+    for (const LockRange& range : lock_of(other.record).ranges)
+      out = range.mode == LockMode::kExclusive
+                ? without_range(std::move(out), range.start, range.end)
+                : with_range(std::move(out), range);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string locks_of(FsId fs, Ino ino) {
@@ -100,6 +113,24 @@ Result<records::LockRecord> parse_lock(const kv::KeyValue& kv) {
     return fail(ErrorCode::kCorrupt,
                 "lock record " + to_hex(kv.key) + " cannot be parsed; run symnas fs check");
   return record;
+}
+
+Result<std::vector<ParsedLock>> parse_locks(FsId fs, const std::vector<kv::KeyValue>& kvs) {
+  std::vector<ParsedLock> out;
+  bool all_readable = true;
+  for (const kv::KeyValue& kv : kvs) {
+    auto record = parse_lock(kv);
+    out.push_back({record ? std::move(*record) : records::LockRecord(), record.has_value()});
+    all_readable = all_readable && out.back().readable;
+    if (!record && !parse_lock_key(fs, kv.key)) return tl::unexpected<Error>(record.error());
+  }
+  for (std::size_t i = 0; !all_readable && i < kvs.size(); ++i) {
+    if (out[i].readable) continue;
+    const LockHolder holder = *parse_lock_key(fs, kvs[i].key);
+    out[i].record = to_record(holder.ino, holder.vnfs, holder.owner,
+                              RecordedLock{left_by(out, holder.ino), {}, 0});
+  }
+  return out;
 }
 
 ForeignLock foreign_lock(const kv::KeyValue& kv, const records::LockRecord& record) {

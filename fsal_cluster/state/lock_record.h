@@ -41,6 +41,16 @@ LockOwner owner_of(const records::LockRecord& record);
 RecordedLock lock_of(const records::LockRecord& record);
 // Errors: kCorrupt.
 Result<records::LockRecord> parse_lock(const kv::KeyValue& kv);
+// What these keys record, in their order; all of an inode's together. A record that cannot be
+// parsed still has its owner in its key: he counts as holding all of the file that no record of
+// another owner holds (shared where others share), in a life that was not told, until he says what
+// he holds or the lock is cleared. So nothing of his is given away (INV-7). Errors: kCorrupt
+// (neither record nor key can be parsed).
+struct ParsedLock {
+  records::LockRecord record;
+  bool readable = true;
+};
+Result<std::vector<ParsedLock>> parse_locks(FsId fs, const std::vector<kv::KeyValue>& kvs);
 ForeignLock foreign_lock(const kv::KeyValue& kv, const records::LockRecord& record);
 
 }  // namespace symnas::fs

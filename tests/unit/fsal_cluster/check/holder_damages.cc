@@ -85,6 +85,8 @@ std::vector<Damage> holder_damages() {
          k.put(key, lock);
        },
        "lock inode 19: clients 'dbhost' and 'dbhost' hold conflicting locks at byte 50"},
+      {"LockRecord", [](Keys& k) { k.put(k.lock(), "\xff"); },
+       "record inode 19: a lock record of it cannot be parsed"},
       {"LockOfNoByte",
        [](Keys& k) {
          k.edit<records::LockRecord>(k.lock(), [](records::LockRecord& l) { l.clear_ranges(); });

@@ -15,14 +15,27 @@ using testing::IsEmpty;
 using testing::Not;
 
 // What nobody can prove.
-const std::set<std::string> kRefused = {
-    "InodeRecord",         "NamesRecord",           "MapRecord",
-    "UnknownWatchedTable", "UnknownArea",           "ShapeOfKey",
-    "ReservedInodeNumber", "TwoOwnersOfABlock",     "ExtentBeyondTheVolume",
-    "ExtentOverTwoGroups", "BitmapOfExtent",        "ExtentsOverlapInTheFile",
-    "MapBehindTheEnd",     "MissingMapChunk",       "MapGenerationOfTheFuture",
-    "ShapeOfSlot",         "LockUnderAnothersKey",  "EndedMountThatNobodyRecovers",
-    "ConflictingLocks",    "DeadMapThatNobodyFrees"};
+const std::set<std::string> kRefused = {"InodeRecord",
+                                        "NamesRecord",
+                                        "MapRecord",
+                                        "UnknownWatchedTable",
+                                        "UnknownArea",
+                                        "ShapeOfKey",
+                                        "ReservedInodeNumber",
+                                        "TwoOwnersOfABlock",
+                                        "ExtentBeyondTheVolume",
+                                        "ExtentOverTwoGroups",
+                                        "BitmapOfExtent",
+                                        "ExtentsOverlapInTheFile",
+                                        "MapBehindTheEnd",
+                                        "MissingMapChunk",
+                                        "MapGenerationOfTheFuture",
+                                        "ShapeOfSlot",
+                                        "LockUnderAnothersKey",
+                                        "EndedMountThatNobodyRecovers",
+                                        "ConflictingLocks",
+                                        "DeadMapThatNobodyFrees",
+                                        "LockRecord"};
 // What a living mount has in memory: its VNFS is to be moved or stopped first.
 const std::set<std::string> kRefusedWhileMounted = {
     "MapChunkOfAnInlineFile", "EmptyMapChunk",      "TokenOfAMissingFile",

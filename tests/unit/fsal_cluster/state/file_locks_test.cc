@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 
 #include "common/kv/keys.h"
+#include "fsal_cluster/state/lock_admin.h"
 #include "fsal_cluster/state/lock_record.h"
 #include "tests/unit/fsal_cluster/state/locks_world.h"
 
@@ -223,6 +225,69 @@ TEST_F(FileLocksTest, ARecordOfNoByteIsErased) {
   EXPECT_FALSE(is_free(*next, exclusive(20, 29)));
   ASSERT_TRUE(next->record_unlocks());
   EXPECT_TRUE(world_->session().range(kv::single_key(key), 1)->kvs.empty());
+}
+
+// Nor does one that cannot be parsed: nothing that its owner may hold is given away, and nobody
+// else loses anything.
+class UnreadableLock : public FileLocksTest {
+ protected:
+  UnreadableLock() {
+    EXPECT_TRUE(lock(kAnna, exclusive(0, 9)));
+    EXPECT_TRUE(lock(kBert, {20, 29, LockMode::kShared}));
+    kv::Mutation damage;
+    damage.writes = {kv::put(key_, "\xff")};
+    EXPECT_TRUE(world_->session().commit_blocking(std::move(damage))->succeeded);
+    locks_ = load();
+  }
+  const std::string key_ = lock_key(world_->fs(), kFile, "vnfs1", kAnna);
+};
+
+TEST_F(UnreadableLock, CountsAsAllThatNobodyElseHolds) {
+  for (const std::uint64_t byte : {0, 19, 30, 1'000'000})
+    EXPECT_FALSE(is_free(*locks_, {byte, byte, LockMode::kShared})) << byte;
+  EXPECT_TRUE(is_free(*locks_, {20, 29, LockMode::kShared}));
+  EXPECT_FALSE(lock(kBert, exclusive(20, 29))) << "its owner may have it shared";
+  EXPECT_TRUE(locks_->lock(Ino{8}, kBert, exclusive(0, 9), false)->granted);
+}
+
+TEST_F(UnreadableLock, OwnersReclaimWhatTheyHeld) {
+  EXPECT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), true)->granted);
+  EXPECT_TRUE(locks_->lock(kFile, kBert, {20, 29, LockMode::kShared}, true)->granted);
+}
+
+TEST_F(UnreadableLock, IsRecordedAnewByItsOwnersNextUnlock) {
+  ASSERT_TRUE(unlock(kAnna, exclusive(30, UINT64_MAX), Record::kNow));
+  EXPECT_TRUE(is_free(*load(), exclusive(30, 39)));
+  EXPECT_FALSE(is_free(*load(), exclusive(0, 0)));
+  ASSERT_TRUE(unlock(kAnna, kWholeFile, Record::kNow));
+  EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
+  EXPECT_TRUE(world_->session().range(kv::single_key(key_), 1)->kvs.empty());
+}
+
+TEST_F(UnreadableLock, IsSeenByAnAdministrator) {
+  const auto listed = list_locks(*store_, world_->fs());
+  ASSERT_TRUE(listed);
+  ASSERT_EQ(listed->size(), 2U);
+  EXPECT_TRUE(std::any_of(listed->begin(), listed->end(),
+                          [](const LockEntry& entry) { return entry.owner == kAnna; }));
+}
+
+TEST_F(UnreadableLock, OfAnotherVnfsDeniesAsWell) {
+  const auto other =
+      *FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs2");
+  EXPECT_FALSE(is_free(*other, exclusive(0, 9)));
+  EXPECT_FALSE(other->lock(kFile, kBert, exclusive(100, 109), false)->granted);
+  EXPECT_TRUE(other->lock(Ino{8}, kBert, exclusive(100, 109), false)->granted);
+}
+
+// Neither record nor key can be parsed: whose lock it is nobody knows.
+TEST_F(UnreadableLock, UnderAnUnreadableKeyIsAnError) {
+  kv::Mutation damage;
+  damage.writes = {kv::put(locks_of(world_->fs(), kFile) + "x", "\xff")};
+  ASSERT_TRUE(world_->session().commit_blocking(std::move(damage))->succeeded);
+  const auto next = FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs1");
+  ASSERT_FALSE(next);
+  EXPECT_EQ(next.error().code, ErrorCode::kCorrupt);
 }
 
 }  // namespace
