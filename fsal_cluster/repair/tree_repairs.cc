@@ -181,6 +181,9 @@ Result<Step> cycle(Draft draft) {
   if (!names_read(draft)) return std::move(draft).refuse(std::string(kNamesUnread));
   if (place == draft.facts().report->names.end() || draft.facts().has(ino, Fault::kParentDiffers))
     return std::move(draft).later("its names are repaired first");
+  SYMNAS_ASSIGN(const LeadsTo above, leads_to(draft, place->second.directory, ino));
+  if (above != LeadsTo::kItself)
+    return std::move(draft).later("what is above it is repaired first");
   return take_out_of_cycle(std::move(draft), ino, place->second.directory, place->second.hash);
 }
 
