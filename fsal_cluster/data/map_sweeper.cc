@@ -287,7 +287,7 @@ void MapSweeper::sweep_in_background(Ino ino, records::Orphan orphan, int attemp
 }
 
 Task<Status> MapSweeper::wait_for_trim(FileState& f, std::uint64_t end) {
-  for (;;) {
+  for (int round = 0; round < kConflictRetriesMax; ++round) {
     {
       const MutexLock lock(f.mutex);
       if (!f.record.trim_block || end <= *f.record.trim_block / kChunkBlocks * kMapChunkBytes)
@@ -297,7 +297,14 @@ Task<Status> MapSweeper::wait_for_trim(FileState& f, std::uint64_t end) {
     context_.background->post([this, ino = f.ino, &answer] { answer.deliver(finish_trim(ino)); });
     const Status trimmed = co_await answer;
     if (!trimmed) co_return trimmed;
+    const auto record = context_.session.peek(context_.inode_key(f.ino));
+    if (record && !record->value)
+      co_return fail(ErrorCode::kStale, fmt::format("inode {}: its record is gone", f.ino.value()));
   }
+  // Another map than in memory, say: somebody else has changed the record without a token.
+  co_return fail(
+      ErrorCode::kConflict,
+      fmt::format("inode {}: its watermark does not go; run symnas fs check", f.ino.value()));
 }
 
 }  // namespace symnas::fs

@@ -59,6 +59,28 @@ TEST(Sweep, AWatermarkThatTheRecordHasNotIsForgotten) {
   EXPECT_TRUE(write_is_answered(world));
 }
 
+// Damaged: nobody sweeps the file, and its record changes without a token. Who waits for the sweep
+// is told, and does not turn round and round.
+TEST(Sweep, AWatermarkThatDoesNotGoIsAnError) {
+  FileWorld world;
+  create_with_watermark(world);
+  ASSERT_TRUE(world.read(kFile, 0, 1));
+  const auto write = [&] { return world.write(kFile, 2 * kMapChunkBytes, "above"); };
+  world.change_inode(kFile, [](records::Inode& inode) {
+    inode.set_map_generation(inode.map_generation() + 1);
+    inode.clear_trim_block();
+  });
+  const Status of_another_map = write();
+  ASSERT_FALSE(of_another_map);
+  EXPECT_EQ(of_another_map.error().code, ErrorCode::kConflict);
+  kv::Mutation gone;
+  gone.writes = {kv::erase(kv::keys::inode(FileWorld::kFs, kFile))};
+  ASSERT_TRUE(world.session().commit_blocking(std::move(gone)));
+  const Status of_nothing = write();
+  ASSERT_FALSE(of_nothing);
+  EXPECT_EQ(of_nothing.error().code, ErrorCode::kStale);
+}
+
 // A trim that has read "nothing to do" must not remove the watermark of a truncate that came after
 // its read.
 TEST(Sweep, AWatermarkSetAfterTheLookStays) {
