@@ -8,12 +8,15 @@ from steps.striped_files import FILE_BYTES, prepared_file
 
 DONE_S = 60.0
 LABEL_BYTES = 1 << 20
+# Another head goes on when the one that reads was away for 30 s; it looks every few seconds.
+TAKEN_OVER_S = 90.0
 # A head that cannot read a LUN leaves it to others for a minute.
 BACK_S = 120.0
 
 
 def scrubs(bench):
-    return {one["lun"]: one for one in bench.symnas.json("lun", "scrub", "--status")["scrubs"]}
+    symnas = bench.lab.running_symnas()
+    return {one["lun"]: one for one in symnas.json("lun", "scrub", "--status")["scrubs"]}
 
 
 def begin(bench, *args):
@@ -88,4 +91,28 @@ def scrub_stops_and_goes_on(bench):
     bench.service.wait_serving()
     before = scrubs(bench)["LUN0"]["at_byte"]
     eventually(60.0, "it goes on", lambda: scrubs(bench)["LUN0"]["at_byte"] > before)
+    bench.symnas("lun", "scrub", "LUN0", "--stop")
+
+
+@lab_test("operations/scrub.md", lab=labs.BACKUPS)
+def scrub_is_taken_over_from_a_head_without_vnfsd(bench):
+    """Another head goes on where the silent one was; the one that comes back leaves it alone."""
+    def now():
+        return scrubs(bench)["LUN0"]
+    bench.symnas("lun", "scrub", "LUN0", "--rate", "1M", "--all-blocks", "--anew")
+    eventually(30.0, "it reads", lambda: now()["read_bytes"] > 0)
+    first = now()["head"]
+    bench.kill_process(f"vnfsd.{first}")
+    try:
+        silent = now()
+        eventually(TAKEN_OVER_S, "another head goes on", lambda: now()["head"] != first)
+        second = now()["head"]
+        eventually(30.0, "it reads", lambda: now()["at_byte"] > silent["at_byte"])
+    finally:
+        bench.lab.start_vnfsd(first)
+    bench.service.wait_serving()
+    between = now()
+    eventually(30.0, "it still reads", lambda: now()["at_byte"] > between["at_byte"])
+    check(now()["head"] == second and now()["state"] == "running", f"{now()}")
+    check(now()["bad_bytes"] == 0 and now()["label"] == "", f"{now()}")
     bench.symnas("lun", "scrub", "LUN0", "--stop")
