@@ -175,6 +175,10 @@ void Holders::check_lock(Ino ino, std::string_view owner, const records::LockRec
   if (context_.vnfses && !context_.vnfses->contains(lock.vnfs()))
     findings_.add(Kind::kLeftover, ino, holder + " has a lock on it, but there is no such VNFS",
                   {.fault = Fault::kLockOfNoVnfs, .name = std::string(owner)});
+  if (lock.guessed())
+    findings_.add(Kind::kLock, ino,
+                  holder + " counts as holding more than is known: its record could not be parsed",
+                  {.fault = Fault::kUnreadableLock, .name = std::string(owner)});
   if (lock.ranges_size() == 0)
     findings_.add(Kind::kLock, ino, holder + " has a lock of no byte",
                   {.fault = Fault::kLockEmpty, .name = std::string(owner)});
@@ -190,6 +194,7 @@ void Holders::check_lock(Ino ino, std::string_view owner, const records::LockRec
 void Holders::conflicts_of_file() {
   std::vector<LockedRange> ranges;
   for (std::size_t i = 0; i < locks_.size(); ++i) {
+    if (locks_[i].guessed()) continue;
     for (const auto& range : locks_[i].ranges())
       ranges.push_back({range.start(), range.end(), range.exclusive(), i});
   }

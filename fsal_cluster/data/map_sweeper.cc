@@ -301,7 +301,11 @@ Task<Status> MapSweeper::wait_for_trim(FileState& f, std::uint64_t end) {
     if (record && !record->value)
       co_return fail(ErrorCode::kStale, fmt::format("inode {}: its record is gone", f.ino.value()));
   }
-  // Another map than in memory, say: somebody else has changed the record without a token.
+  // The record is of another map than the one in memory. Without a token that passes; with one,
+  // somebody has changed the record without a token.
+  if (log_is_due(context_, f))
+    log::warn("inode {}: its watermark does not go; if that lasts, run symnas fs check",
+              f.ino.value());
   co_return fail(
       ErrorCode::kConflict,
       fmt::format("inode {}: its watermark does not go; run symnas fs check", f.ino.value()));

@@ -210,7 +210,7 @@ Result<Step> repair_holder(Draft draft) {
       return std::move(draft).refuse(
           "what its owner has locked is not known: he counts as holding all of the file that "
           "nobody "
-          "else holds, until he locks or unlocks it or the lock is released (symnas lock clear)");
+          "else holds, until he has unlocked all of it or it is released (symnas lock clear)");
     default: return std::move(draft).refuse("no repair is known");
   }
 }

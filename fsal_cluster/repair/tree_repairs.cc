@@ -26,7 +26,7 @@ bool names_read(const Draft& draft) {
 }
 
 // Where following the parents of `from` leads.
-enum class LeadsTo { kRoot, kItself, kNowhere };
+enum class LeadsTo { kRoot, kItself, kNowhere, kFar };
 Result<LeadsTo> leads_to(Draft& draft, Ino from, Ino self) {
   Ino at = from;
   for (int depth = 0; depth < kDepthMax; ++depth) {
@@ -35,7 +35,7 @@ Result<LeadsTo> leads_to(Draft& draft, Ino from, Ino self) {
     SYMNAS_ASSIGN(const auto inode, draft.rely_inode(at));
     if (!inode || !is_directory(*inode)) return LeadsTo::kNowhere;
     at = Ino{inode->parent()};
-    if (depth >= static_cast<int>(kStepKeysMax) - 10) return LeadsTo::kNowhere;
+    if (depth >= static_cast<int>(kStepKeysMax) - 10) return LeadsTo::kFar;
   }
   return LeadsTo::kNowhere;
 }
@@ -164,7 +164,7 @@ Result<Step> parent_differs(Draft draft) {
   if (!inode) return std::move(draft).later("look again: it is gone");
   SYMNAS_ASSIGN(const LeadsTo place, leads_to(draft, parent, ino));
   if (place == LeadsTo::kItself) return take_out_of_cycle(std::move(draft), ino, parent, hash);
-  if (place == LeadsTo::kNowhere)
+  if (place != LeadsTo::kRoot)
     return std::move(draft).later("its name does not lead to the root: other repairs come first");
   SYMNAS_TRY(draft.rely(keys::dirent_bucket(draft.fs(), parent, hash)));
   SYMNAS_TRY(draft.put(keys::directory_move(draft.fs()), ""));
@@ -182,7 +182,7 @@ Result<Step> cycle(Draft draft) {
   if (place == draft.facts().report->names.end() || draft.facts().has(ino, Fault::kParentDiffers))
     return std::move(draft).later("its names are repaired first");
   SYMNAS_ASSIGN(const LeadsTo above, leads_to(draft, place->second.directory, ino));
-  if (above != LeadsTo::kItself)
+  if (above == LeadsTo::kRoot || above == LeadsTo::kNowhere)
     return std::move(draft).later("what is above it is repaired first");
   return take_out_of_cycle(std::move(draft), ino, place->second.directory, place->second.hash);
 }

@@ -83,7 +83,8 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
     if (!parsed[i].readable)
       log::warn(
           "inode {}: lock record {} of {} cannot be parsed: its owner counts as holding all "
-          "of the file that nobody else holds; symnas lock clear ends that",
+          "of the file that nobody else holds until he has unlocked it; symnas lock clear ends "
+          "that",
           record.ino(), to_hex(kv.key), record.vnfs());
     const bool is_own = record.vnfs() == locks->vnfs_;
     if (is_own) locks->recorder_.found(key, kv.mod_revision);
@@ -93,6 +94,7 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
       continue;
     }
     RecordedLock recorded = lock_of(record);
+    if (recorded.ranges.empty() && !parsed[i].readable) continue;  // others hold all of the file
     if (recorded.ranges.empty()) {
       // It is no lock. As what an unlock has left, it is erased.
       log::warn("inode {}: lock record {} is of no byte: it is erased", record.ino(),
@@ -199,7 +201,7 @@ Status FileLocks::write_late(const Key& key) {
     const MutexLock lock(mutex_);
     if (!late_.begin(key)) return {};
     HeldLocks::Kept known = held_.kept(key);
-    now = {held_.held(key), std::move(known.life), known.since_ns};
+    now = {held_.held(key), std::move(known.life), known.since_ns, known.guessed};
   }
   Status written = recorder_.write(key, now);
   const MutexLock lock(mutex_);
@@ -254,7 +256,8 @@ Result<FileLocks::LockOutcome> FileLocks::lock(Ino ino, const LockOwner& owner,
     const MutexLock lock(mutex_);
     if (!is_reclaim && under_way.is_of_former_life(lives_, life.nsm_state))
       return fail(ErrorCode::kInvalidArgument, "the client has announced a later life since");
-    const ClientLife known = held_.kept(key).life;
+    const HeldLocks::Kept kept = held_.kept(key);
+    const ClientLife& known = kept.life;
     const std::vector<LockRange>& held = held_.held(key);
     // A request from before the client's reboot that comes after it locks nothing. Neither does a
     // client whose numbers of lives begin again: its old locks must be cleared first.
@@ -266,7 +269,8 @@ Result<FileLocks::LockOutcome> FileLocks::lock(Ino ino, const LockOwner& owner,
                                 : (life.nsm_state == 0 || life.nsm_state == known.nsm_state) &&
                                       !is_another_life(known, life);
     if (is_reclaim && !known_life) return LockOutcome{};
-    const bool attaches = is_reclaim ? covers_at_least(held, range) : covers(held, range);
+    const bool attaches =
+        is_reclaim ? covers_at_least(held, range) : !kept.guessed && covers(held, range);
     if (known_life && attaches) {
       held_.claim(key, range);
       note_granted(key, range);
@@ -307,7 +311,7 @@ Result<std::optional<LockConflict>> FileLocks::try_lock(const Key& key, const Lo
     const MutexLock lock(mutex_);
     after = held_.kept_after(key, life, clock_.wall_ns());
     const std::vector<LockRange> held = held_.held_in(key, life);
-    wanted = {with_range(held, range), after.life, after.since_ns};
+    wanted = {with_range(held, range), after.life, after.since_ns, after.guessed};
     if (wanted.ranges.size() > std::max(held.size(), kLockRangesMax))
       return fail(ErrorCode::kTooLarge, fmt::format("one owner holds {} ranges of the file: unlock "
                                                     "some, or lock larger ones",
@@ -369,7 +373,10 @@ Status FileLocks::forget_nlm_client(const std::string& address,
     const MutexLock lock(mutex_);
     for (const Key& key : held_.of_nlm()) {
       if (!is_of_nlm_client(key.second, address)) continue;
-      const std::int32_t locked_in = held_.kept(key).life.nsm_state;
+      const HeldLocks::Kept kept = held_.kept(key);
+      const std::int32_t locked_in = kept.life.nsm_state;
+      // It may be of this life: only that it was not told is known.
+      if (but_state && kept.guessed && locked_in == 0) continue;
       if (but_state && !is_lost_by_notice(locked_in, *but_state)) continue;
       leave(key, {});
     }

@@ -12,7 +12,7 @@ void HeldLocks::load(const Key& key, RecordedLock lock) {
   if (key.second.protocol == LockProtocol::kNfs4)
     unclaimed_.set(key.first, key.second, lock.ranges);
   hold(key, std::move(lock.ranges));
-  kept_[key] = {std::move(lock.life), lock.since_ns};
+  kept_[key] = {std::move(lock.life), lock.since_ns, lock.guessed};
 }
 
 void HeldLocks::hold(const Key& key, std::vector<LockRange> ranges) {

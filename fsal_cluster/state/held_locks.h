@@ -40,6 +40,7 @@ class HeldLocks {
   struct Kept {
     ClientLife life;
     std::int64_t since_ns = 0;  // wall clock: since when the owner holds something; 0: not known
+    bool guessed = false;       // RecordedLock
   };
 
   // Takes a lock that was recorded before this instance. An NFSv4 client has yet to claim it.

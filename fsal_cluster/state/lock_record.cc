@@ -1,26 +1,47 @@
 #include "fsal_cluster/state/lock_record.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
 
 namespace symnas::fs {
 namespace {
 
+// A guess of more ranges is one of the whole file: it is written again with each unlock.
+constexpr std::size_t kGuessedRangesMax = 1'000;
+
 void append_counted(std::string& out, const std::string& bytes) {
   append_be32(out, static_cast<std::uint32_t>(bytes.size()));
   out += bytes;
 }
 
-// All that is compatible with what these records hold on the inode.
+// All that is compatible with what these records say of the inode, guesses left out.
 std::vector<LockRange> left_by(const std::vector<ParsedLock>& locks, Ino ino) {
-  std::vector<LockRange> out{kWholeFile};
+  std::vector<LockRange> others;
   for (const ParsedLock& other : locks) {
-    if (!other.readable || other.record.ino() != ino.value()) continue;
-    for (const LockRange& range : lock_of(other.record).ranges)
-      out = range.mode == LockMode::kExclusive
-                ? without_range(std::move(out), range.start, range.end)
-                : with_range(std::move(out), range);
+    if (!other.readable || other.record.guessed() || other.record.ino() != ino.value()) continue;
+    for (const LockRange& range : lock_of(other.record).ranges) others.push_back(range);
   }
+  std::sort(others.begin(), others.end(),
+            [](const LockRange& a, const LockRange& b) { return a.start < b.start; });
+  std::vector<LockRange> out;
+  const auto add = [&out](const LockRange& range) {
+    const bool goes_on =
+        !out.empty() && out.back().mode == range.mode && out.back().end + 1 == range.start;
+    goes_on ? void(out.back().end = range.end) : out.push_back(range);
+  };
+  std::uint64_t next = 0;
+  for (const LockRange& range : others) {
+    if (range.end < next) continue;
+    if (range.start > next) add({next, range.start - 1, LockMode::kExclusive});
+    if (range.mode == LockMode::kShared) add({std::max(next, range.start), range.end, range.mode});
+    if (range.end == UINT64_MAX) return out;
+    next = range.end + 1;
+  }
+  add({next, UINT64_MAX, LockMode::kExclusive});
+  if (out.size() > kGuessedRangesMax) return {kWholeFile};
   return out;
 }
 
@@ -83,6 +104,7 @@ records::LockRecord to_record(Ino ino, const std::string& vnfs, const LockOwner&
   record.set_nsm_state(lock.life.nsm_state);
   record.set_verifier(lock.life.verifier);
   record.set_since_ns(lock.since_ns);
+  record.set_guessed(lock.guessed);
   for (const LockRange& range : lock.ranges) {
     auto* out = record.add_ranges();
     out->set_start(range.start);
@@ -104,6 +126,7 @@ RecordedLock lock_of(const records::LockRecord& record) {
         {range.start(), range.end(), range.exclusive() ? LockMode::kExclusive : LockMode::kShared});
   lock.life = {record.nsm_state(), record.verifier()};
   lock.since_ns = record.since_ns();
+  lock.guessed = record.guessed();
   return lock;
 }
 
@@ -120,15 +143,21 @@ Result<std::vector<ParsedLock>> parse_locks(FsId fs, const std::vector<kv::KeyVa
   bool all_readable = true;
   for (const kv::KeyValue& kv : kvs) {
     auto record = parse_lock(kv);
-    out.push_back({record ? std::move(*record) : records::LockRecord(), record.has_value()});
-    all_readable = all_readable && out.back().readable;
-    if (!record && !parse_lock_key(fs, kv.key)) return tl::unexpected<Error>(record.error());
+    // Each byte string that is empty or cut off early can be parsed, too.
+    const bool readable = record && record->ino() != 0 && !record->vnfs().empty();
+    out.push_back({readable ? std::move(*record) : records::LockRecord(), readable});
+    all_readable = all_readable && readable;
   }
   for (std::size_t i = 0; !all_readable && i < kvs.size(); ++i) {
     if (out[i].readable) continue;
-    const LockHolder holder = *parse_lock_key(fs, kvs[i].key);
+    const auto key = parse_lock_key(fs, kvs[i].key);
+    if (!key)
+      return fail(ErrorCode::kCorrupt, "lock record " + to_hex(kvs[i].key) +
+                                           ": neither it nor its "
+                                           "key can be parsed; run symnas fs check");
+    const LockHolder& holder = *key;
     out[i].record = to_record(holder.ino, holder.vnfs, holder.owner,
-                              RecordedLock{left_by(out, holder.ino), {}, 0});
+                              RecordedLock{left_by(out, holder.ino), {}, 0, true});
   }
   return out;
 }

@@ -34,6 +34,7 @@ struct RecordedLock {
   std::vector<LockRange> ranges;
   ClientLife life;
   std::int64_t since_ns = 0;  // wall clock; 0: not known
+  bool guessed = false;       // parse_locks(): some of it may not be held
 };
 records::LockRecord to_record(Ino ino, const std::string& vnfs, const LockOwner& owner,
                               const RecordedLock& lock);
@@ -43,9 +44,10 @@ RecordedLock lock_of(const records::LockRecord& record);
 Result<records::LockRecord> parse_lock(const kv::KeyValue& kv);
 // What these keys record, in their order; all of an inode's together. A record that cannot be
 // parsed still has its owner in its key: he counts as holding all of the file that no record of
-// another owner holds (shared where others share), in a life that was not told, until he says what
-// he holds or the lock is cleared. So nothing of his is given away (INV-7). Errors: kCorrupt
-// (neither record nor key can be parsed).
+// another owner holds (shared where others share), in a life that was not told, until he has
+// unlocked all of it or the lock is cleared. So nothing of his is given away (INV-7). Such guesses
+// of several owners overlap: none is granted by them, but each owner reclaims what he held. Errors:
+// kCorrupt (neither record nor key can be parsed).
 struct ParsedLock {
   records::LockRecord record;
   bool readable = true;

@@ -234,12 +234,21 @@ class UnreadableLock : public FileLocksTest {
   UnreadableLock() {
     EXPECT_TRUE(lock(kAnna, exclusive(0, 9)));
     EXPECT_TRUE(lock(kBert, {20, 29, LockMode::kShared}));
-    kv::Mutation damage;
-    damage.writes = {kv::put(key_, "\xff")};
-    EXPECT_TRUE(world_->session().commit_blocking(std::move(damage))->succeeded);
+    damage(kAnna, "\xff");
+  }
+  void damage(const LockOwner& owner, const std::string& value) {
+    put(lock_key(world_->fs(), kFile, "vnfs1", owner), value);
     locks_ = load();
   }
-  const std::string key_ = lock_key(world_->fs(), kFile, "vnfs1", kAnna);
+  void put(const std::string& key, const std::string& value) {
+    kv::Mutation damage;
+    damage.writes = {kv::put(key, value)};
+    EXPECT_TRUE(world_->session().commit_blocking(std::move(damage))->succeeded);
+  }
+  bool reclaim(const LockOwner& owner, const LockRange& range) {
+    const auto answer = locks_->lock(kFile, owner, range, true);
+    return answer && answer->granted;
+  }
 };
 
 TEST_F(UnreadableLock, CountsAsAllThatNobodyElseHolds) {
@@ -250,18 +259,68 @@ TEST_F(UnreadableLock, CountsAsAllThatNobodyElseHolds) {
   EXPECT_TRUE(locks_->lock(Ino{8}, kBert, exclusive(0, 9), false)->granted);
 }
 
-TEST_F(UnreadableLock, OwnersReclaimWhatTheyHeld) {
-  EXPECT_TRUE(locks_->lock(kFile, kAnna, exclusive(0, 9), true)->granted);
-  EXPECT_TRUE(locks_->lock(kFile, kBert, {20, 29, LockMode::kShared}, true)->granted);
+TEST_F(UnreadableLock, IsAlsoOneOfWhichNothingIsLeft) {
+  damage(kAnna, "");
+  EXPECT_FALSE(is_free(*locks_, exclusive(0, 0)));
 }
 
-TEST_F(UnreadableLock, IsRecordedAnewByItsOwnersNextUnlock) {
+TEST_F(UnreadableLock, OwnersReclaimWhatTheyHeld) {
+  EXPECT_TRUE(reclaim(kAnna, exclusive(0, 9)));
+  EXPECT_TRUE(reclaim(kBert, {20, 29, LockMode::kShared}));
+}
+
+TEST_F(UnreadableLock, IsAGuessUntilAllOfItIsUnlocked) {
+  const auto record = [&] {
+    const auto found =
+        world_->session().range(kv::single_key(lock_key(world_->fs(), kFile, "vnfs1", kAnna)), 1);
+    return *parse_lock(found->kvs.at(0));
+  };
   ASSERT_TRUE(unlock(kAnna, exclusive(30, UINT64_MAX), Record::kNow));
+  EXPECT_TRUE(record().guessed());
   EXPECT_TRUE(is_free(*load(), exclusive(30, 39)));
   EXPECT_FALSE(is_free(*load(), exclusive(0, 0)));
   ASSERT_TRUE(unlock(kAnna, kWholeFile, Record::kNow));
   EXPECT_TRUE(is_free(*load(), exclusive(0, 9)));
-  EXPECT_TRUE(world_->session().range(kv::single_key(key_), 1)->kvs.empty());
+  ASSERT_TRUE(lock(kAnna, exclusive(0, 9)));
+  EXPECT_FALSE(record().guessed());
+}
+
+TEST_F(UnreadableLock, OfTwoOwnersGrantsNeitherWhatTheOtherMayHold) {
+  damage(kBert, "\xff");
+  EXPECT_FALSE(is_free(*locks_, {20, 29, LockMode::kShared}));
+  EXPECT_FALSE(lock(kBert, exclusive(0, 9)));
+  EXPECT_FALSE(lock(kAnna, exclusive(20, 29)));
+  EXPECT_TRUE(reclaim(kAnna, exclusive(0, 9)));
+  EXPECT_TRUE(reclaim(kBert, exclusive(20, 29)));
+  // What one of them writes is no fact to the other one, either.
+  ASSERT_TRUE(unlock(kAnna, exclusive(10, UINT64_MAX), Record::kNow));
+  locks_ = load();
+  EXPECT_TRUE(reclaim(kBert, exclusive(0, 29)));
+  ASSERT_TRUE(unlock(kAnna, kWholeFile, Record::kNow));
+  EXPECT_FALSE(is_free(*load(), exclusive(20, 29)));
+}
+
+TEST_F(UnreadableLock, OutlivesANoticeThatMayBeOlder) {
+  const LockOwner peer{LockProtocol::kNlm, "10.0.0.1 10.0.0.2 peer", "owner"};
+  ASSERT_TRUE(locks_->lock(Ino{8}, peer, exclusive(0, 9), false, {5, ""})->granted);
+  put(lock_key(world_->fs(), Ino{8}, "vnfs1", peer), "\xff");
+  locks_ = load();
+  const auto held = [&] { return !locks_->test(Ino{8}, kAnna, exclusive(0, 0)).granted; };
+  ASSERT_TRUE(locks_->forget_nlm_client("10.0.0.1", 5));
+  EXPECT_TRUE(held());
+  ASSERT_TRUE(locks_->forget_nlm_client("10.0.0.1", std::nullopt));
+  EXPECT_FALSE(held());
+}
+
+TEST_F(UnreadableLock, BesideManyRangesIsOneOfTheWholeFile) {
+  RecordedLock many;
+  for (std::uint64_t i = 0; i < 50'000; ++i) many.ranges.push_back(exclusive(10 * i, 10 * i + 2));
+  put(lock_key(world_->fs(), kFile, "vnfs1", kBert),
+      to_record(kFile, "vnfs1", kBert, many).SerializeAsString());
+  locks_ = load();
+  EXPECT_FALSE(is_free(*locks_, exclusive(5, 5)));
+  EXPECT_TRUE(reclaim(kBert, exclusive(10, 12)));
+  EXPECT_TRUE(unlock(kAnna, exclusive(5, 5), Record::kNow));
 }
 
 TEST_F(UnreadableLock, IsSeenByAnAdministrator) {
@@ -282,9 +341,7 @@ TEST_F(UnreadableLock, OfAnotherVnfsDeniesAsWell) {
 
 // Neither record nor key can be parsed: whose lock it is nobody knows.
 TEST_F(UnreadableLock, UnderAnUnreadableKeyIsAnError) {
-  kv::Mutation damage;
-  damage.writes = {kv::put(locks_of(world_->fs(), kFile) + "x", "\xff")};
-  ASSERT_TRUE(world_->session().commit_blocking(std::move(damage))->succeeded);
+  put(locks_of(world_->fs(), kFile) + "x", "\xff");
   const auto next = FileLocks::load(world_->session(), env::system_clock(), world_->fs(), "vnfs1");
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().code, ErrorCode::kCorrupt);
