@@ -208,9 +208,8 @@ Result<Step> repair_holder(Draft draft) {
           "clear)");
     case Fault::kUnreadableLock:
       return std::move(draft).refuse(
-          "what its owner has locked is not known: he counts as holding all of the file that "
-          "nobody "
-          "else holds, until he has unlocked all of it or it is released (symnas lock clear)");
+          "what its owner has locked is not known: he counts as holding all that nobody else has, "
+          "until he has unlocked all of it or it is released (symnas lock clear)");
     default: return std::move(draft).refuse("no repair is known");
   }
 }

@@ -83,8 +83,7 @@ Result<std::unique_ptr<FileLocks>> FileLocks::load(kv::Session& session, const e
     if (!parsed[i].readable)
       log::warn(
           "inode {}: lock record {} of {} cannot be parsed: its owner counts as holding all "
-          "of the file that nobody else holds until he has unlocked it; symnas lock clear ends "
-          "that",
+          "that nobody else holds until he has unlocked it; symnas lock clear ends that",
           record.ino(), to_hex(kv.key), record.vnfs());
     const bool is_own = record.vnfs() == locks->vnfs_;
     if (is_own) locks->recorder_.found(key, kv.mod_revision);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "common/base/bytes.h"
 #include "common/kv/keys.h"
 
@@ -33,14 +35,16 @@ std::vector<LockRange> left_by(const std::vector<ParsedLock>& locks, Ino ino) {
     goes_on ? void(out.back().end = range.end) : out.push_back(range);
   };
   std::uint64_t next = 0;
+  bool to_the_end = false;
   for (const LockRange& range : others) {
     if (range.end < next) continue;
     if (range.start > next) add({next, range.start - 1, LockMode::kExclusive});
     if (range.mode == LockMode::kShared) add({std::max(next, range.start), range.end, range.mode});
-    if (range.end == UINT64_MAX) return out;
+    to_the_end = range.end == UINT64_MAX;
+    if (to_the_end) break;
     next = range.end + 1;
   }
-  add({next, UINT64_MAX, LockMode::kExclusive});
+  if (!to_the_end) add({next, UINT64_MAX, LockMode::kExclusive});
   if (out.size() > kGuessedRangesMax) return {kWholeFile};
   return out;
 }
@@ -152,9 +156,10 @@ Result<std::vector<ParsedLock>> parse_locks(FsId fs, const std::vector<kv::KeyVa
     if (out[i].readable) continue;
     const auto key = parse_lock_key(fs, kvs[i].key);
     if (!key)
-      return fail(ErrorCode::kCorrupt, "lock record " + to_hex(kvs[i].key) +
-                                           ": neither it nor its "
-                                           "key can be parsed; run symnas fs check");
+      return fail(ErrorCode::kCorrupt,
+                  fmt::format("lock record {}: neither it nor its key can be parsed; run symnas fs "
+                              "check",
+                              to_hex(kvs[i].key)));
     const LockHolder& holder = *key;
     out[i].record = to_record(holder.ino, holder.vnfs, holder.owner,
                               RecordedLock{left_by(out, holder.ino), {}, 0, true});
