@@ -306,9 +306,7 @@ Task<Status> MapSweeper::wait_for_trim(FileState& f, std::uint64_t end) {
   if (log_is_due(context_, f))
     log::warn("inode {}: its watermark does not go; if that lasts, run symnas fs check",
               f.ino.value());
-  co_return fail(
-      ErrorCode::kConflict,
-      fmt::format("inode {}: its watermark does not go; run symnas fs check", f.ino.value()));
+  co_return fail(ErrorCode::kConflict, "the sweep of the file's watermark does not end");
 }
 
 }  // namespace symnas::fs

@@ -1,6 +1,5 @@
 #include "fsal_cluster/state/lock_record.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -26,25 +25,7 @@ std::vector<LockRange> left_by(const std::vector<ParsedLock>& locks, Ino ino) {
     if (!other.readable || other.record.guessed() || other.record.ino() != ino.value()) continue;
     for (const LockRange& range : lock_of(other.record).ranges) others.push_back(range);
   }
-  std::sort(others.begin(), others.end(),
-            [](const LockRange& a, const LockRange& b) { return a.start < b.start; });
-  std::vector<LockRange> out;
-  const auto add = [&out](const LockRange& range) {
-    const bool goes_on =
-        !out.empty() && out.back().mode == range.mode && out.back().end + 1 == range.start;
-    goes_on ? void(out.back().end = range.end) : out.push_back(range);
-  };
-  std::uint64_t next = 0;
-  bool to_the_end = false;
-  for (const LockRange& range : others) {
-    if (range.end < next) continue;
-    if (range.start > next) add({next, range.start - 1, LockMode::kExclusive});
-    if (range.mode == LockMode::kShared) add({std::max(next, range.start), range.end, range.mode});
-    to_the_end = range.end == UINT64_MAX;
-    if (to_the_end) break;
-    next = range.end + 1;
-  }
-  if (!to_the_end) add({next, UINT64_MAX, LockMode::kExclusive});
+  std::vector<LockRange> out = compatible_with(std::move(others));
   if (out.size() > kGuessedRangesMax) return {kWholeFile};
   return out;
 }

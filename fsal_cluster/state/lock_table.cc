@@ -64,6 +64,23 @@ std::vector<LockRange> with_range(std::vector<LockRange> held, const LockRange& 
   return normalized(std::move(ranges));
 }
 
+std::vector<LockRange> compatible_with(std::vector<LockRange> others) {
+  std::sort(others.begin(), others.end(),
+            [](const LockRange& a, const LockRange& b) { return a.start < b.start; });
+  std::vector<LockRange> out;
+  std::uint64_t next = 0;
+  for (const LockRange& range : others) {
+    if (range.end < next) continue;
+    if (range.start > next) out.push_back({next, range.start - 1, LockMode::kExclusive});
+    if (range.mode == LockMode::kShared)
+      out.push_back({std::max(next, range.start), range.end, LockMode::kShared});
+    if (range.end == UINT64_MAX) return normalized(std::move(out));
+    next = range.end + 1;
+  }
+  out.push_back({next, UINT64_MAX, LockMode::kExclusive});
+  return normalized(std::move(out));
+}
+
 std::vector<LockRange> within(const std::vector<LockRange>& held,
                               const std::vector<LockRange>& bounds) {
   std::vector<LockRange> inside;

@@ -71,6 +71,8 @@ std::vector<LockRange> within(const std::vector<LockRange>& held,
                               const std::vector<LockRange>& bounds);
 std::vector<LockRange> outside(const std::vector<LockRange>& held,
                                const std::vector<LockRange>& bounds);
+// All that somebody else may hold beside these ranges of any owners, in any order.
+std::vector<LockRange> compatible_with(std::vector<LockRange> others);
 // True when a byte of `range` is held, in whatever mode.
 bool overlaps(const std::vector<LockRange>& held, const LockRange& range);
 // True when every byte of `range` is held in its mode.

@@ -269,6 +269,15 @@ TEST_F(UnreadableLock, OwnersReclaimWhatTheyHeld) {
   EXPECT_TRUE(reclaim(kBert, {20, 29, LockMode::kShared}));
 }
 
+TEST_F(UnreadableLock, IsNotErasedWhereOthersHoldAll) {
+  put(lock_key(world_->fs(), kFile, "vnfs1", kBert),
+      to_record(kFile, "vnfs1", kBert, {{kWholeFile}, {}, 1}).SerializeAsString());
+  locks_ = load();
+  ASSERT_TRUE(locks_->record_unlocks());
+  const std::string key = lock_key(world_->fs(), kFile, "vnfs1", kAnna);
+  EXPECT_FALSE(world_->session().range(kv::single_key(key), 1)->kvs.empty());
+}
+
 TEST_F(UnreadableLock, IsAGuessUntilAllOfItIsUnlocked) {
   const auto record = [&] {
     const auto found =

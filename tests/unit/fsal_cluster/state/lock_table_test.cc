@@ -102,6 +102,16 @@ TEST(LockTable, FindsEverythingOfOneClient) {
 
 // Against a byte-per-byte model: after any sequence of locks and unlocks, the ranges and the model
 // agree about every byte.
+TEST(LockRanges, WhatIsCompatibleWithOthers) {
+  const auto x = LockMode::kExclusive;
+  const auto s = LockMode::kShared;
+  EXPECT_EQ(compatible_with({}), (std::vector<LockRange>{kWholeFile}));
+  EXPECT_EQ(compatible_with({{20, 29, s}, {0, 9, x}, {25, 39, s}}),
+            (std::vector<LockRange>{{10, 19, x}, {20, 39, s}, {40, UINT64_MAX, x}}));
+  EXPECT_EQ(compatible_with({{10, UINT64_MAX, x}}), (std::vector<LockRange>{{0, 9, x}}));
+  EXPECT_EQ(compatible_with({{0, UINT64_MAX, x}}), std::vector<LockRange>());
+}
+
 TEST(LockRanges, AgreeWithAByteModel) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     std::mt19937_64 random(seed);
