@@ -52,9 +52,10 @@ void lock(const std::string& value) {
   static_cast<void>(ordered_lock_key(FsId{1}, value));
   kv::KeyValue kv;
   kv.value = value;
-  if (const auto record = parse_lock(kv)) {
-    static_cast<void>(owner_of(*record));
-    static_cast<void>(lock_of(*record));
+  kv.key = lock_key(FsId{1}, Ino{7}, "vnfs1", {LockProtocol::kNlm, "client", "owner"});
+  if (const auto locks = parse_locks(FsId{1}, {kv})) {
+    static_cast<void>(owner_of(locks->front().record));
+    static_cast<void>(lock_of(locks->front().record));
   }
 }
 
